@@ -159,6 +159,40 @@ func TestCUDASmallForm(t *testing.T) {
 	}
 }
 
+// Blocks of rows whose columns are summed up fill the card once: their number follows from
+// the threads that a row takes.
+func TestCUDABlocks(t *testing.T) {
+	d, c := openCard(t)
+	source := ""
+	op := twice(&source)
+	op.Axes = append(op.Axes, runtime.Axis{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16, Blocks: true})
+	op.Outs[0].Shape = op.Outs[0].Shape[1:]
+	v := &op.Variants[0]
+	v.Temps = []runtime.Temp{{Type: runtime.F32, Axes: []uint8{2, 1}}}
+	rows, sum := v.Kernel[0], v.Kernel[0]
+	rows.Buffers = []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}}
+	rows.GPU = runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}, Threads: 512}
+	sum.Buffers = []runtime.Buffer{{Tensor: 2}, {Tensor: 1, Write: true}}
+	sum.GPU = runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{1}, Tile: 16}}, Threads: 256}
+	v.Kernel = []runtime.Kernel{rows, sum}
+	for i, want := range []struct{ rows, columns, blocks int }{
+		{16384, 4096, 256},
+		{16385, 4096, 253}, // of 65 rows
+		{4096, 1024, 1024},
+		{1024, 1024, 256}, // of four rows
+		{3, 40, 1},
+		{1 << 16, 8, 4096},
+	} {
+		b := d.Batch("blocks")
+		b.Keep(callTwice(b, op, from(t, d, make([]float32, want.rows*want.columns), want.rows, want.columns)))
+		mustSync(t, b)
+		k := kernels(c.built[i])[0]
+		if k.Grid != [3]int64{int64(want.blocks), 1, 1} || k.Bufs[1].Bytes != int64(4*want.blocks*want.columns) {
+			t.Errorf("%d x %d: %v blocks, %d bytes for their sums, want %d", want.rows, want.columns, k.Grid, k.Bufs[1].Bytes, want.blocks)
+		}
+	}
+}
+
 func TestCUDAGrids(t *testing.T) {
 	d, c := openCard(t)
 	source := ""

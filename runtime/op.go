@@ -100,9 +100,11 @@ type Axis struct {
 	// Extent computes the extent from the extents of earlier axes and the
 	// parameters. A negative result is an error.
 	Extent func(size []int64, param []Scalar) int64
-	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk).
+	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk). Of Blocks, a GPU
+	// has as many as fill it: its kernels divide ChunkOf by their number.
 	ChunkOf []uint8
 	Chunk   int64
+	Blocks  bool
 }
 
 // Dim is one dimension of a declared shape: the product of the named axes, or

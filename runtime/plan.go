@@ -273,6 +273,7 @@ func (p *planner) emitOp(s *step, at int32) {
 			continue
 		}
 		if temps < 0 {
+			p.fillGPU(s, v)
 			temps = p.tempPlaces(s, v)
 		}
 		for _, kernel := range p.launches(s, &v.Kernel[k]) {

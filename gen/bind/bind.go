@@ -34,9 +34,11 @@ type Axis struct {
 	// Extent is an Int expression over params and the sizes of earlier axes;
 	// those are found by name, since each variant has its own program.
 	Extent expr.Expr
-	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk).
+	// ChunkOf and Chunk make the axis ceil(product of ChunkOf / Chunk), or on a GPU, of
+	// Blocks, any number.
 	ChunkOf []uint8
 	Chunk   int64
+	Blocks  bool
 }
 
 // Dim is one dimension of a declared shape: the product of the named axes, or

@@ -321,7 +321,7 @@ func (x *index) axes(pl *plan.Plan) []Axis {
 		out = append(out, Axis{Name: a.Name, Group: a.Group, Free: a.Free, Extent: a.Extent})
 	}
 	for _, c := range pl.Chunks {
-		out = append(out, Axis{Name: c.Axis.Name, ChunkOf: x.of(c.Of), Chunk: c.Size})
+		out = append(out, Axis{Name: c.Axis.Name, ChunkOf: x.of(c.Of), Chunk: c.Size, Blocks: c.Blocks})
 	}
 	return out
 }

@@ -234,7 +234,7 @@ func (p *Plan) IsChunk(a *expr.Axis) bool {
 // full reduces over the whole index space in two kernels: fixed chunks first,
 // then the chunks' results.
 func (b *builder) full(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, e expr.Expr) error {
-	c := b.chunk(over, "chunks", ChunkSize)
+	c := b.chunk(Chunk{Of: over, Size: ChunkSize}, "chunks")
 	part := &expr.Tensor{Name: let.Name + "_chunk", Role: expr.Let, Axes: []*expr.Axis{c.Axis}, Type: let.Type, Pos: let.Pos}
 	stage := &Stage{Let: part, Reduce: op, Expr: e}
 	k := b.find(Partial, part.Axes, over, e)
@@ -247,16 +247,16 @@ func (b *builder) full(let *expr.Tensor, op expr.ReduceOp, over []*expr.Axis, e 
 	return b.reduce(let, op, []*expr.Axis{c.Axis}, read(part))
 }
 
-// chunk returns the axis of the chunks of the given size over axes.
-func (b *builder) chunk(over []*expr.Axis, name string, size int64) *Chunk {
-	for _, c := range b.plan.Chunks {
-		if c.Size == size && slices.Equal(c.Of, over) {
-			return c
+// chunk returns c with its axis, which is one for all chunks of a size over the same axes.
+func (b *builder) chunk(c Chunk, name string) *Chunk {
+	for _, x := range b.plan.Chunks {
+		if x.Size == c.Size && slices.Equal(x.Of, c.Of) {
+			return x
 		}
 	}
-	c := &Chunk{Axis: &expr.Axis{Name: over[0].Name + "_" + name, Pos: over[0].Pos}, Of: over, Size: size}
-	b.plan.Chunks = append(b.plan.Chunks, c)
-	return c
+	c.Axis = &expr.Axis{Name: c.Of[0].Name + "_" + name, Pos: c.Of[0].Pos}
+	b.plan.Chunks = append(b.plan.Chunks, &c)
+	return &c
 }
 
 // innermost reports whether a reduction of e runs along the axis that is

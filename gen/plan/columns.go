@@ -6,10 +6,10 @@ import (
 	"github.com/kernelgen/kgen/gen/expr"
 )
 
-// The numbers of rows whose column sums a row program adds up before it leaves
-// them: beside what it has to do for each row, and when there is nothing else to
-// do. The sums cost two passes over a row in so many, and so many fewer rows can
-// be spread over workers and threadgroups.
+// The numbers of rows whose column sums a row program adds up on the CPU before it
+// leaves them: beside what it has to do for each row, and when there is nothing else to
+// do. The sums cost two passes over a row in so many, and so many fewer rows can be
+// spread over workers. On a GPU the host chooses, so that the blocks fill it.
 const (
 	joinedRows = 16
 	summedRows = 32
@@ -42,7 +42,7 @@ func (b *builder) splitColumns() {
 		if !sumsColumns(c) || !b.goesDown(c) {
 			continue
 		}
-		rows := &Kernel{Shape: Rows, Par: c.Red, Red: c.Par, Chunk: b.chunk(c.Red, "sums", summedRows)}
+		rows := &Kernel{Shape: Rows, Par: c.Red, Red: c.Par, Chunk: b.chunk(Chunk{Of: c.Red, Size: summedRows, Blocks: true}, "sums")}
 		b.plan.Kernels = slices.Insert(b.plan.Kernels, slices.Index(b.plan.Kernels, c), rows)
 		b.join(rows, c)
 	}
@@ -111,7 +111,7 @@ func (b *builder) stageReads(c *Kernel, t *expr.Tensor) bool {
 // join moves the terms of c's sums into r; c, after r, adds up the blocks.
 func (b *builder) join(r, c *Kernel) {
 	if r.Chunk == nil {
-		r.Chunk = b.chunk(r.Par, "blocks", joinedRows)
+		r.Chunk = b.chunk(Chunk{Of: r.Par, Size: joinedRows, Blocks: true}, "blocks")
 	}
 	for _, s := range c.Stages {
 		part := &expr.Tensor{

@@ -64,11 +64,13 @@ type Named struct {
 	Expr expr.Expr
 }
 
-// Chunk is an axis that counts the chunks of Size positions of other axes.
+// Chunk is an axis that counts the chunks of Size positions of other axes. On a GPU Blocks
+// of rows have the size that the host gives them, by their number.
 type Chunk struct {
-	Axis *expr.Axis
-	Of   []*expr.Axis
-	Size int64
+	Axis   *expr.Axis
+	Of     []*expr.Axis
+	Size   int64
+	Blocks bool
 }
 
 // Kernel is one launch.

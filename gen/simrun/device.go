@@ -29,11 +29,19 @@ type launcher struct {
 // then position, value and bound as int64.
 const faultBytes = 40
 
+// blockRows is how many rows a block of rows has here. A host gives it fewer where there
+// are few rows, and more where there are many.
+const blockRows = 64
+
 func newLauncher(p *sim.Program, op *bind.Op, v *bind.Variant, call oracle.Call, sizes *oracle.Sizes) *launcher {
 	l := &launcher{program: p, op: op, variant: v, call: call, fault: make([]byte, faultBytes)}
 	l.extent = slices.Clone(sizes.Extent)
 	for _, a := range op.Axes[len(l.extent):] {
-		l.extent = append(l.extent, ceilDiv(bind.Product(l.extent, a.ChunkOf), a.Chunk))
+		size := a.Chunk
+		if a.Blocks {
+			size = blockRows
+		}
+		l.extent = append(l.extent, ceilDiv(bind.Product(l.extent, a.ChunkOf), size))
 	}
 	for i, t := range v.Program.Ins {
 		l.tensors = append(l.tensors, oracle.Encode(t.Type, call.Ins[i].Data))

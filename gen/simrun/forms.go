@@ -22,7 +22,8 @@ type Launch struct {
 // floats, and zeros as integers.
 //
 // Where chunks is not 0 the planner's axes have that extent, as they would for large
-// inputs, and only kernels that read a workspace are launched.
+// inputs, and only kernels are launched that read a workspace or have a block of rows for
+// each group.
 func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launch, error) {
 	v := &op.Variants[variant]
 	sizes, err := oracle.Check(v.Program, call)
@@ -43,7 +44,7 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 	for i := range v.Kernels {
 		k := &v.Kernels[i]
 		readsTemp := func(b bind.Buffer) bool { return int(b.Tensor) >= temps && !b.Write }
-		if chunks != 0 && !slices.ContainsFunc(k.Buffers, readsTemp) {
+		if chunks != 0 && !slices.ContainsFunc(k.Buffers, readsTemp) && !overBlocks(op, k) {
 			continue
 		}
 		add := func(symbol string, form *bind.GPULaunch) {
@@ -65,6 +66,13 @@ func Launches(op *bind.Op, variant int, call oracle.Call, chunks int64) ([]Launc
 		}
 	}
 	return list, nil
+}
+
+// overBlocks reports whether the groups of k have a block of rows each.
+func overBlocks(op *bind.Op, k *bind.Kernel) bool {
+	return slices.ContainsFunc(k.GPU.Grid, func(d bind.GridDim) bool {
+		return slices.ContainsFunc(d.Axes, func(a uint8) bool { return op.Axes[a].Blocks })
+	})
 }
 
 // madeUp is memory as a kernel may have left it: floats of either sign that add up without

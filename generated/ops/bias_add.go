@@ -144,7 +144,7 @@ var biasAddGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},
-		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "d_sum", Shape: []runtime.Dim{{0}, {1}}},
@@ -160,8 +160,8 @@ var biasAddGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -194,8 +194,8 @@ var biasAddGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -228,8 +228,8 @@ var biasAddGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_add_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 3, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          celementwise.AddGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

@@ -45,7 +45,7 @@ var biasGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "N"},
-		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "dy", Shape: []runtime.Dim{{0}, {1}}},
@@ -60,8 +60,8 @@ var biasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          creduce.BiasGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -85,8 +85,8 @@ var biasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          creduce.BiasGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -110,8 +110,8 @@ var biasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_bias_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 3200},
 			C:          creduce.BiasGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

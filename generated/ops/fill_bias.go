@@ -141,7 +141,7 @@ var fillBiasGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "N"},
 		{Name: "M", Free: true},
-		{Name: "M_sums", ChunkOf: []uint8{1}, Chunk: 32},
+		{Name: "M_sums", ChunkOf: []uint8{1}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "d_y", Shape: []runtime.Dim{{1}, {0}}},
@@ -156,8 +156,8 @@ var fillBiasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 8}},
@@ -181,8 +181,8 @@ var fillBiasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_fill_bias_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 8}},
@@ -206,8 +206,8 @@ var fillBiasGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_fill_bias_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 2, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{0}}, {Offset: 8, Size: []uint8{1}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{0}, Tile: 4096}}, Cost: []uint8{0}, CostPer: 3200},
 			C:          clayout.FillBiasGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{0}, Tile: 8}},

@@ -387,7 +387,7 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		{Name: "R", Group: true},
 		{Name: "K"},
 		{Name: "N"},
-		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -451,8 +451,8 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -521,8 +521,8 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -591,8 +591,8 @@ var geluMatMulBiasGradNOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -624,7 +624,7 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		{Name: "R", Group: true},
 		{Name: "K"},
 		{Name: "N"},
-		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -688,8 +688,8 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -758,8 +758,8 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -828,8 +828,8 @@ var geluMatMulBiasGradTOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},

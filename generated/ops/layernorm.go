@@ -174,7 +174,7 @@ var layerNormGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
-		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16},
+		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -195,8 +195,8 @@ var layerNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -220,8 +220,8 @@ var layerNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -245,8 +245,8 @@ var layerNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 4}, {Tensor: 1}, {Tensor: 0}, {Tensor: 3}, {Tensor: 2}, {Tensor: 8, Write: true}, {Tensor: 9, Write: true}, {Tensor: 5, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 428000},
 			C:          crows.LayerNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

@@ -176,7 +176,7 @@ var layerNormGELUGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
-		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16},
+		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -198,8 +198,8 @@ var layerNormGELUGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
 			C:          crows.LayerNormGELUGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -223,8 +223,8 @@ var layerNormGELUGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
 			C:          crows.LayerNormGELUGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -248,8 +248,8 @@ var layerNormGELUGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_layernorm_gelu_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 4}, {Tensor: 3}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5}, {Tensor: 9, Write: true}, {Tensor: 10, Write: true}, {Tensor: 6, Write: true, InPlace: []uint8{0, 5}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 4012000, Scratch: 32768},
 			C:          crows.LayerNormGELUGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

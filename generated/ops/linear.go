@@ -196,7 +196,7 @@ var linearGradOp = runtime.Op{
 		{Name: "R", Group: true},
 		{Name: "K"},
 		{Name: "N"},
-		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "R_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -261,8 +261,8 @@ var linearGradOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f32_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF323,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -332,8 +332,8 @@ var linearGradOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_f16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},
@@ -403,8 +403,8 @@ var linearGradOp = runtime.Op{
 		}, {
 			Symbol:     "kg_dd4f7221_linear_grad_bf16_3",
 			Buffers:    []runtime.Buffer{{Tensor: 2}, {Tensor: 6, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{2}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{3}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}, {Axes: []uint8{2}, Tile: 4096}}, Cost: []uint8{2}, CostPer: 3200},
 			C:          cmatmul.GELUMatMulBiasGradNBF163,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{3}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{2}, Tile: 8}},

@@ -147,7 +147,7 @@ var maximumGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "P", Group: true},
 		{Name: "S", Group: true},
-		{Name: "P_sums", ChunkOf: []uint8{0}, Chunk: 32},
+		{Name: "P_sums", ChunkOf: []uint8{0}, Chunk: 32, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "a", Shape: []runtime.Dim{{0}, {1}}},
@@ -165,8 +165,8 @@ var maximumGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_maximum_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -199,8 +199,8 @@ var maximumGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_maximum_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -233,8 +233,8 @@ var maximumGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_maximum_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 0}, {Tensor: 1}, {Tensor: 2}, {Tensor: 5, Write: true}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}, {Axes: []uint8{1}, Tile: 4096}}, Cost: []uint8{1}, CostPer: 19200},
 			C:          celementwise.MaximumGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

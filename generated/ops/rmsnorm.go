@@ -163,7 +163,7 @@ var rmsNormGradOp = runtime.Op{
 	Axes: []runtime.Axis{
 		{Name: "R", Group: true},
 		{Name: "D"},
-		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16},
+		{Name: "R_blocks", ChunkOf: []uint8{0}, Chunk: 16, Blocks: true},
 	},
 	Ins: []runtime.Arg{
 		{Name: "x", Shape: []runtime.Dim{{0}, {1}}},
@@ -182,8 +182,8 @@ var rmsNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f32_1",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF321,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -207,8 +207,8 @@ var rmsNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_f16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},
@@ -232,8 +232,8 @@ var rmsNormGradOp = runtime.Op{
 		Kernel: []runtime.Kernel{{
 			Symbol:     "kg_dd4f7221_rmsnorm_grad_bf16_1",
 			Buffers:    []runtime.Buffer{{Tensor: 3}, {Tensor: 1}, {Tensor: 0}, {Tensor: 2}, {Tensor: 6, Write: true}, {Tensor: 4, Write: true, InPlace: []uint8{0, 2}}},
-			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}},
-			BlockBytes: 16,
+			Block:      []runtime.Field{{Offset: 0, Size: []uint8{1}}, {Offset: 8, Size: []uint8{0}}, {Offset: 16, Size: []uint8{2}}},
+			BlockBytes: 24,
 			CPU:        runtime.CPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Cost: []uint8{1}, CostPer: 132000},
 			C:          crows.RMSNormGradBF161,
 			GPU:        runtime.GPULaunch{Grid: []runtime.GridDim{{Axes: []uint8{2}, Tile: 1}}, Threads: 512, Row: runtime.GridDim{Axes: []uint8{1}, Tile: 8}},

@@ -364,6 +364,7 @@ kernel void kg_dd4f7221_add_bf16_wide(
 struct kg_dd4f7221_add_grad_f32_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -377,13 +378,15 @@ kernel void kg_dd4f7221_add_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -453,6 +456,7 @@ kernel void kg_dd4f7221_add_grad_f32_1(
 struct kg_dd4f7221_add_grad_f32_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -466,13 +470,15 @@ kernel void kg_dd4f7221_add_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -654,6 +660,7 @@ kernel void kg_dd4f7221_add_grad_f32_3_wide(
 struct kg_dd4f7221_add_grad_f16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -667,13 +674,15 @@ kernel void kg_dd4f7221_add_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -743,6 +752,7 @@ kernel void kg_dd4f7221_add_grad_f16_1(
 struct kg_dd4f7221_add_grad_f16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -756,13 +766,15 @@ kernel void kg_dd4f7221_add_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -944,6 +956,7 @@ kernel void kg_dd4f7221_add_grad_f16_3_wide(
 struct kg_dd4f7221_add_grad_bf16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -957,13 +970,15 @@ kernel void kg_dd4f7221_add_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1033,6 +1048,7 @@ kernel void kg_dd4f7221_add_grad_bf16_1(
 struct kg_dd4f7221_add_grad_bf16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1046,13 +1062,15 @@ kernel void kg_dd4f7221_add_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

@@ -369,6 +369,7 @@ kernel void kg_dd4f7221_maximum_bf16_wide(
 struct kg_dd4f7221_maximum_grad_f32_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -384,6 +385,7 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float b_row_[8];
 	float a_run_[4];
@@ -392,8 +394,9 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -499,6 +502,7 @@ kernel void kg_dd4f7221_maximum_grad_f32_1(
 struct kg_dd4f7221_maximum_grad_f32_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -514,6 +518,7 @@ kernel void kg_dd4f7221_maximum_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float b_row_[8];
 	float a_run_[4];
@@ -522,8 +527,9 @@ kernel void kg_dd4f7221_maximum_grad_f32_1_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -732,6 +738,7 @@ kernel void kg_dd4f7221_maximum_grad_f32_3_wide(
 struct kg_dd4f7221_maximum_grad_f16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -747,6 +754,7 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -754,8 +762,9 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -857,6 +866,7 @@ kernel void kg_dd4f7221_maximum_grad_f16_1(
 struct kg_dd4f7221_maximum_grad_f16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -872,6 +882,7 @@ kernel void kg_dd4f7221_maximum_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -879,8 +890,9 @@ kernel void kg_dd4f7221_maximum_grad_f16_1_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1083,6 +1095,7 @@ kernel void kg_dd4f7221_maximum_grad_f16_3_wide(
 struct kg_dd4f7221_maximum_grad_bf16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1098,6 +1111,7 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -1105,8 +1119,9 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1208,6 +1223,7 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1(
 struct kg_dd4f7221_maximum_grad_bf16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1223,6 +1239,7 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
 	float b_run_[8];
@@ -1230,8 +1247,9 @@ kernel void kg_dd4f7221_maximum_grad_bf16_1_wide(
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

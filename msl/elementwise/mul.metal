@@ -364,6 +364,7 @@ kernel void kg_dd4f7221_mul_bf16_wide(
 struct kg_dd4f7221_mul_grad_f32_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -378,14 +379,16 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	float a_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -471,6 +474,7 @@ kernel void kg_dd4f7221_mul_grad_f32_1(
 struct kg_dd4f7221_mul_grad_f32_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -485,14 +489,16 @@ kernel void kg_dd4f7221_mul_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	float a_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -600,6 +606,7 @@ kernel void kg_dd4f7221_mul_grad_f32_2(
 struct kg_dd4f7221_mul_grad_f16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -614,14 +621,16 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -707,6 +716,7 @@ kernel void kg_dd4f7221_mul_grad_f16_1(
 struct kg_dd4f7221_mul_grad_f16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -721,14 +731,16 @@ kernel void kg_dd4f7221_mul_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -836,6 +848,7 @@ kernel void kg_dd4f7221_mul_grad_f16_2(
 struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -850,14 +863,16 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -943,6 +958,7 @@ kernel void kg_dd4f7221_mul_grad_bf16_1(
 struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
 	long size_S_;
 	long size_P_;
+	long size_P_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -957,14 +973,16 @@ kernel void kg_dd4f7221_mul_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_S_ = kg_index(args.size_S_);
 	const kg_index size_P_ = kg_index(args.size_P_);
+	const kg_index size_P_sums_ = kg_index(args.size_P_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	float a_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

@@ -350,6 +350,7 @@ kernel void kg_dd4f7221_fill_bias_bf16_wide(
 struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -363,13 +364,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -439,6 +442,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1(
 struct kg_dd4f7221_fill_bias_grad_f32_1_wide_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -452,13 +456,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -562,6 +568,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f32_2(
 struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -575,13 +582,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -651,6 +660,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1(
 struct kg_dd4f7221_fill_bias_grad_f16_1_wide_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -664,13 +674,15 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -774,6 +786,7 @@ kernel void kg_dd4f7221_fill_bias_grad_f16_2(
 struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -787,13 +800,15 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -863,6 +878,7 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1(
 struct kg_dd4f7221_fill_bias_grad_bf16_1_wide_args {
 	long size_N_;
 	long size_M_;
+	long size_M_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -876,13 +892,15 @@ kernel void kg_dd4f7221_fill_bias_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_M_sums_ = kg_index(args.size_M_sums_);
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

@@ -3675,6 +3675,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_2_join(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -3688,13 +3689,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3764,6 +3767,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -3777,13 +3781,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4810,6 +4816,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_2_join(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4823,13 +4830,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4899,6 +4908,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4912,13 +4922,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -5945,6 +5957,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_2_join(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -5958,13 +5971,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6034,6 +6049,7 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6047,13 +6063,15 @@ kernel void kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

@@ -4363,6 +4363,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_1_join(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4387,6 +4388,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -4402,8 +4404,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -4662,6 +4665,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4686,6 +4690,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -4702,8 +4707,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -5375,6 +5381,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_4_parts(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -5388,13 +5395,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -5464,6 +5473,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -5477,13 +5487,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -5982,6 +5994,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_1_parts(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6006,6 +6019,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -6019,8 +6033,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -6290,6 +6305,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6314,6 +6330,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -6328,8 +6345,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -7053,6 +7071,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_4_join(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7066,13 +7085,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7142,6 +7163,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7155,13 +7177,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7660,6 +7684,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_1_parts(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7684,6 +7709,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -7697,8 +7723,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -7968,6 +7995,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args {
 	long size_K_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7992,6 +8020,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_index(args.size_K_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -8006,8 +8035,9 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -8731,6 +8761,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_4_join(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -8744,13 +8775,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -8820,6 +8853,7 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -8833,13 +8867,15 @@ kernel void kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

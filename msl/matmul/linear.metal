@@ -2431,6 +2431,7 @@ kernel void kg_dd4f7221_linear_grad_f32_2_parts(
 struct kg_dd4f7221_linear_grad_f32_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2444,13 +2445,15 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -2520,6 +2523,7 @@ kernel void kg_dd4f7221_linear_grad_f32_3(
 struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2533,13 +2537,15 @@ kernel void kg_dd4f7221_linear_grad_f32_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3516,6 +3522,7 @@ kernel void kg_dd4f7221_linear_grad_f16_2_parts(
 struct kg_dd4f7221_linear_grad_f16_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -3529,13 +3536,15 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3605,6 +3614,7 @@ kernel void kg_dd4f7221_linear_grad_f16_3(
 struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -3618,13 +3628,15 @@ kernel void kg_dd4f7221_linear_grad_f16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4601,6 +4613,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_2_parts(
 struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4614,13 +4627,15 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4690,6 +4705,7 @@ kernel void kg_dd4f7221_linear_grad_bf16_3(
 struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -4703,13 +4719,15 @@ kernel void kg_dd4f7221_linear_grad_bf16_3_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

@@ -6010,6 +6010,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6024,14 +6025,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6104,6 +6107,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6118,14 +6122,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6832,6 +6838,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6846,14 +6853,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6926,6 +6935,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6940,14 +6950,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7654,6 +7666,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7668,14 +7681,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7748,6 +7763,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7762,14 +7778,16 @@ kernel void kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

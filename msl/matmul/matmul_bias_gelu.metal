@@ -6325,6 +6325,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6339,14 +6340,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6419,6 +6422,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6433,14 +6437,16 @@ kernel void kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

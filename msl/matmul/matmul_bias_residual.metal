@@ -6057,6 +6057,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6071,14 +6072,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6151,6 +6154,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6165,14 +6169,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6967,6 +6973,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -6981,14 +6988,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7061,6 +7070,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7075,14 +7085,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7877,6 +7889,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7891,14 +7904,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7971,6 +7986,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args {
 	long size_N_;
 	long size_Z_;
 	long size_M_;
+	long size_Z_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -7985,14 +8001,16 @@ kernel void kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_Z_ = kg_index(args.size_Z_);
 	const kg_index size_M_ = kg_index(args.size_M_);
+	const kg_index size_Z_sums_ = kg_index(args.size_Z_sums_);
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

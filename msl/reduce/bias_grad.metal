@@ -88,6 +88,7 @@ inline void kg_store_f32x8(device float *to, thread const float *from) {
 struct kg_dd4f7221_bias_grad_f32_1_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -101,13 +102,15 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -177,6 +180,7 @@ kernel void kg_dd4f7221_bias_grad_f32_1(
 struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -190,13 +194,15 @@ kernel void kg_dd4f7221_bias_grad_f32_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -300,6 +306,7 @@ kernel void kg_dd4f7221_bias_grad_f32_2(
 struct kg_dd4f7221_bias_grad_f16_1_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -313,13 +320,15 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -389,6 +398,7 @@ kernel void kg_dd4f7221_bias_grad_f16_1(
 struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -402,13 +412,15 @@ kernel void kg_dd4f7221_bias_grad_f16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -512,6 +524,7 @@ kernel void kg_dd4f7221_bias_grad_f16_2(
 struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -525,13 +538,15 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -601,6 +616,7 @@ kernel void kg_dd4f7221_bias_grad_bf16_1(
 struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 	long size_N_;
 	long size_R_;
+	long size_R_sums_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -614,13 +630,15 @@ kernel void kg_dd4f7221_bias_grad_bf16_1_wide(
 		uint3 threads [[threads_per_threadgroup]]) {
 	const kg_index size_N_ = kg_index(args.size_N_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_sums_ = kg_index(args.size_R_sums_);
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(tid);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;

@@ -1338,6 +1338,7 @@ kernel void kg_dd4f7221_layernorm_bf16_wide(
 struct kg_dd4f7221_layernorm_grad_f32_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1361,6 +1362,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -1373,8 +1375,9 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1592,6 +1595,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1(
 struct kg_dd4f7221_layernorm_grad_f32_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1615,6 +1619,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -1628,8 +1633,9 @@ kernel void kg_dd4f7221_layernorm_grad_f32_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1853,6 +1859,7 @@ kernel void kg_dd4f7221_layernorm_grad_f32_2(
 struct kg_dd4f7221_layernorm_grad_f16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1876,6 +1883,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1887,8 +1895,9 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2109,6 +2118,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1(
 struct kg_dd4f7221_layernorm_grad_f16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2132,6 +2142,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -2144,8 +2155,9 @@ kernel void kg_dd4f7221_layernorm_grad_f16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2364,6 +2376,7 @@ kernel void kg_dd4f7221_layernorm_grad_f16_2(
 struct kg_dd4f7221_layernorm_grad_bf16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2387,6 +2400,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -2398,8 +2412,9 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2620,6 +2635,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1(
 struct kg_dd4f7221_layernorm_grad_bf16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2643,6 +2659,7 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -2655,8 +2672,9 @@ kernel void kg_dd4f7221_layernorm_grad_bf16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;

@@ -1354,6 +1354,7 @@ kernel void kg_dd4f7221_layernorm_gelu_bf16_wide(
 struct kg_dd4f7221_layernorm_gelu_grad_f32_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1378,6 +1379,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -1393,8 +1395,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1653,6 +1656,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1(
 struct kg_dd4f7221_layernorm_gelu_grad_f32_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1677,6 +1681,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -1693,8 +1698,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1938,6 +1944,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f32_2(
 struct kg_dd4f7221_layernorm_gelu_grad_f16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1962,6 +1969,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -1975,8 +1983,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2246,6 +2255,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1(
 struct kg_dd4f7221_layernorm_gelu_grad_f16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2270,6 +2280,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -2284,8 +2295,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2525,6 +2537,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_f16_2(
 struct kg_dd4f7221_layernorm_gelu_grad_bf16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2549,6 +2562,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -2562,8 +2576,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2833,6 +2848,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1(
 struct kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2857,6 +2873,7 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 	threadgroup float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
 	float x_row_[8];
@@ -2871,8 +2888,9 @@ kernel void kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;

@@ -900,6 +900,7 @@ kernel void kg_dd4f7221_rmsnorm_bf16_wide(
 struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -920,6 +921,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float gamma_row_[8];
 	float d_y_row_[8];
@@ -931,8 +933,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1124,6 +1127,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1(
 struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1144,6 +1148,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float gamma_row_[8];
 	float d_y_row_[8];
@@ -1156,8 +1161,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1339,6 +1345,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f32_2(
 struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1359,6 +1366,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -1369,8 +1377,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1565,6 +1574,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1(
 struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1585,6 +1595,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -1596,8 +1607,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1774,6 +1786,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_f16_2(
 struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -1794,6 +1807,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -1804,8 +1818,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2000,6 +2015,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1(
 struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
 	long size_D_;
 	long size_R_;
+	long size_R_blocks_;
 };
 
 [[max_total_threads_per_threadgroup(512)]]
@@ -2020,6 +2036,7 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	threadgroup float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_index(args.size_D_);
 	const kg_index size_R_ = kg_index(args.size_R_);
+	const kg_index size_R_blocks_ = kg_index(args.size_R_blocks_);
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
 	float x_row_[8];
@@ -2031,8 +2048,9 @@ kernel void kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
 	const kg_index simd_ = kg_index(simd);
 	const kg_index threads_ = kg_index(threads.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(group.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(group.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;

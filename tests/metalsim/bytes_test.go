@@ -15,9 +15,9 @@ import (
 
 // mostMoved is what a map, and a kernel of rows up to 4096 wide, may move, in either form,
 // as a multiple of the least possible. Where rows sum up their columns, the sums of each
-// block of rows go through memory, too; those are held to mostSummed in 32 bits, since in
-// 16 they read again in each row, from a cache, what all rows have in common.
-const mostMoved, mostSummed = 1.05, 1.10
+// block of 64 rows go through memory, too; of those kernels the ones of 16 bits are left
+// out, which read again in each row, from a cache, what all rows have in common.
+const mostMoved = 1.05
 
 // TestBytesMoved counts what maps and rows load and store, forward and gradient, in
 // every type.
@@ -34,16 +34,16 @@ func TestBytesMoved(t *testing.T) {
 					if len(op.Bound.Plans) == 0 {
 						continue
 					}
-					most, extents := mostMoved, measured(p)
+					extents := measured(p)
 					switch plan := op.Bound.Plans[v]; {
 					case mapsOrRows(plan):
 					case sumsColumns(plan) && p.Outs[0].Type == expr.F32:
-						most, extents = mostSummed, [][]int{{256, 1024}, {200, 333}}
+						extents = [][]int{{256, 1024}, {224, 333}}
 					default:
 						continue
 					}
 					for _, extents := range extents {
-						checkMoved(t, op, m.programBuilt(t, op, sim.Traffic), v, extents, most)
+						checkMoved(t, op, m.programBuilt(t, op, sim.Traffic), v, extents)
 					}
 				}
 			}
@@ -51,7 +51,7 @@ func TestBytesMoved(t *testing.T) {
 	}
 }
 
-func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, extents []int, most float64) {
+func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, extents []int) {
 	t.Helper()
 	x, ok, err := op.Traffic(context.Background(), program, variant, extents)
 	if err != nil {
@@ -60,7 +60,7 @@ func checkMoved(t *testing.T, op *gen.Op, program *sim.Program, variant int, ext
 	if !ok {
 		return
 	}
-	if float64(x.Moved()) <= most*float64(x.Least) {
+	if float64(x.Moved()) <= mostMoved*float64(x.Least) {
 		return
 	}
 	var parts []string

@@ -91,6 +91,9 @@ func (d *describer) axes() (*jen.Statement, error) {
 		}
 		if a.Chunk != 0 {
 			fields = append(fields, field("ChunkOf", uint8Slice(a.ChunkOf)), field("Chunk", jen.Lit(int(a.Chunk))))
+			if a.Blocks {
+				fields = append(fields, field("Blocks", jen.True()))
+			}
 		}
 		list = append(list, flatBody(fields...))
 	}

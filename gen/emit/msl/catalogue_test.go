@@ -305,19 +305,23 @@ func compare(t *testing.T, program *sim.Program, b *bind.Result, p *expr.Program
 		t.Fatal(err)
 	}
 	type form struct {
-		small bool
-		parts int64
+		small         bool
+		parts, blocks int64
 	}
 	forms := []form{{}}
+	if slices.ContainsFunc(b.Op.Axes, func(a bind.Axis) bool { return a.Blocks }) {
+		forms = append(forms, form{blocks: 1}, form{blocks: 5}, form{blocks: 200}) // more than there are rows
+	}
 	for k := range b.Kernels {
 		if k.Split != nil {
-			forms = []form{{}, {small: true}, {parts: 3}}
+			forms = append(forms, form{small: true}, form{parts: 3})
+			break
 		}
 	}
 	want := exact.Named(p)
 	for _, form := range forms {
 		d := newDevice(program, b)
-		d.small, d.parts = form.small, form.parts
+		d.small, d.parts, d.blocks = form.small, form.parts, form.blocks
 		got := d.run(t, p, c)
 		for _, r := range d.reports {
 			t.Errorf("%s: %s", p.Name, r)

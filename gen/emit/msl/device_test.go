@@ -67,6 +67,7 @@ type device struct {
 	reports []sim.Report
 	small   bool          // forms with small tiles run, where there are some
 	parts   int64         // of split forms, which run in the place of kernels that have one; 0 for none
+	blocks  int64         // of rows; 0 for as many as the CPU has
 	limit   time.Duration // of a launch; 0 means none
 	late    bool          // a launch took longer
 	one     bool          // runs one form of each kernel, the wide one if
@@ -119,7 +120,11 @@ func (d *device) run(t testing.TB, p *expr.Program, call oracle.Call) map[string
 func (d *device) extents(p *expr.Program, sizes *oracle.Sizes) []int64 {
 	extent := slices.Clone(sizes.Extent)
 	for _, a := range d.bound.Op.Axes[len(p.Axes):] {
-		extent = append(extent, (bind.Product(extent, a.ChunkOf)+a.Chunk-1)/a.Chunk)
+		n := (bind.Product(extent, a.ChunkOf) + a.Chunk - 1) / a.Chunk
+		if a.Blocks && d.blocks > 0 {
+			n = d.blocks
+		}
+		extent = append(extent, n)
 	}
 	return extent
 }

@@ -76,12 +76,13 @@ func (l *lowering) rows(wide bool) {
 	r.block(c)
 }
 
-// block computes a block of rows and sums their columns: in registers as far as those
-// go, beyond in memory.
+// block computes a block of rows, of as many as the number of blocks leaves for each, and
+// sums their columns: in registers as far as those go, beyond in memory.
 func (r *row) block(c *plan.Chunk) {
 	rows := r.extent("rows", r.k.Par)
-	from := r.Name("from", times(&ir.Here{ID: ir.GroupX}, c.Size))
-	to := r.Name("to", lower.MinI(lower.AddI(from, lower.Int(c.Size)), rows))
+	size := r.Name("size", lower.DivI(lower.AddI(rows, lower.SubI(r.Size(c.Axis), lower.Int(1))), r.Size(c.Axis)))
+	from := r.Name("from", lower.MulI(&ir.Here{ID: ir.GroupX}, size))
+	to := r.Name("to", lower.MinI(lower.AddI(from, size), rows))
 	for _, s := range r.k.Sums {
 		a := r.sums(s)
 		r.unrolled("i", a.Len, func(i ir.Expr) { r.Emit(&ir.Put{A: a, I: i, X: zero()}) })

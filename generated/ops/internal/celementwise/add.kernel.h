@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_add_grad_f32_1_args;
 
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_add_grad_f16_1_args;
 
 typedef struct {
@@ -56,6 +58,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_add_grad_bf16_1_args;
 
 typedef struct {

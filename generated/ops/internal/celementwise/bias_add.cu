@@ -424,6 +424,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_bf16_wide
 struct kg_dd4f7221_bias_add_grad_f32_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f32_1(
@@ -432,14 +433,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -509,6 +512,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 struct kg_dd4f7221_bias_add_grad_f32_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f32_1_wide(
@@ -517,14 +521,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -697,6 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_grad_f32_
 struct kg_dd4f7221_bias_add_grad_f16_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f16_1(
@@ -705,14 +712,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -782,6 +791,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 struct kg_dd4f7221_bias_add_grad_f16_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f16_1_wide(
@@ -790,14 +800,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_f
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -970,6 +982,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_bias_add_grad_f16_
 struct kg_dd4f7221_bias_add_grad_bf16_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_bf16_1(
@@ -978,14 +991,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1055,6 +1070,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 struct kg_dd4f7221_bias_add_grad_bf16_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_bf16_1_wide(
@@ -1063,14 +1079,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_add_grad_b
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_sum_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

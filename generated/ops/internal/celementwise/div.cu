@@ -432,6 +432,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_div_bf16_wide(
 struct kg_dd4f7221_div_grad_f32_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
@@ -441,6 +442,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[4];
@@ -448,8 +450,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
@@ -535,6 +538,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1(
 struct kg_dd4f7221_div_grad_f32_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_wide(
@@ -544,6 +548,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[4];
@@ -551,8 +556,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f32_1_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
@@ -659,6 +665,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f32_2(
 struct kg_dd4f7221_div_grad_f16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
@@ -668,6 +675,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
@@ -675,8 +683,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
@@ -762,6 +771,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1(
 struct kg_dd4f7221_div_grad_f16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_wide(
@@ -771,6 +781,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
@@ -778,8 +789,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_f16_1_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
@@ -886,6 +898,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_div_grad_f16_2(
 struct kg_dd4f7221_div_grad_bf16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1(
@@ -895,6 +908,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
@@ -902,8 +916,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;
@@ -989,6 +1004,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 struct kg_dd4f7221_div_grad_bf16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1_wide(
@@ -998,6 +1014,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	float *__restrict__ d_b_part_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_part_block_sums_[8];
 	float d_y_run_[8];
@@ -1005,8 +1022,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_div_grad_bf16_1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_part_block_sums_[i_] = 0.0f;

@@ -435,6 +435,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_bf16_wide(
 struct kg_dd4f7221_maximum_grad_f32_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1(
@@ -445,6 +446,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float b_row_[8];
@@ -454,8 +456,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -561,6 +564,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 struct kg_dd4f7221_maximum_grad_f32_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f32_1_wide(
@@ -571,6 +575,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float b_row_[8];
@@ -580,8 +585,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f3
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -781,6 +787,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f32_3
 struct kg_dd4f7221_maximum_grad_f16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1(
@@ -791,6 +798,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
@@ -799,8 +807,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -902,6 +911,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 struct kg_dd4f7221_maximum_grad_f16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f16_1_wide(
@@ -912,6 +922,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
@@ -920,8 +931,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_f1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1115,6 +1127,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_maximum_grad_f16_3
 struct kg_dd4f7221_maximum_grad_bf16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1(
@@ -1125,6 +1138,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
@@ -1133,8 +1147,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -1236,6 +1251,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 struct kg_dd4f7221_maximum_grad_bf16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf16_1_wide(
@@ -1246,6 +1262,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 3);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float a_run_[8];
@@ -1254,8 +1271,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_maximum_grad_bf
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_f32_1_args;
 
 typedef struct {
@@ -36,6 +37,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_f16_1_args;
 
 typedef struct {
@@ -46,6 +48,7 @@ typedef struct {
 typedef struct {
 	int64_t size_S_;
 	int64_t size_P_;
+	int64_t size_P_sums_;
 } kg_dd4f7221_minimum_grad_bf16_1_args;
 
 typedef struct {

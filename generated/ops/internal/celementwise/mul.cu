@@ -424,6 +424,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_mul_bf16_wide(
 struct kg_dd4f7221_mul_grad_f32_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
@@ -433,6 +434,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
@@ -440,8 +442,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -527,6 +530,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1(
 struct kg_dd4f7221_mul_grad_f32_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1_wide(
@@ -536,6 +540,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
@@ -543,8 +548,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f32_1_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -649,6 +655,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f32_2(
 struct kg_dd4f7221_mul_grad_f16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
@@ -658,6 +665,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
@@ -665,8 +673,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -752,6 +761,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1(
 struct kg_dd4f7221_mul_grad_f16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1_wide(
@@ -761,6 +771,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
@@ -768,8 +779,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_f16_1_
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -874,6 +886,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_mul_grad_f16_2(
 struct kg_dd4f7221_mul_grad_bf16_1_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1(
@@ -883,6 +896,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
@@ -890,8 +904,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -977,6 +992,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 struct kg_dd4f7221_mul_grad_bf16_1_wide_args {
 	long long size_S_;
 	long long size_P_;
+	long long size_P_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1_wide(
@@ -986,6 +1002,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 2);
 	const kg_index size_S_ = kg_extent(&args->size_S_);
 	const kg_index size_P_ = kg_extent(&args->size_P_);
+	const kg_index size_P_sums_ = kg_extent(&args->size_P_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
@@ -993,8 +1010,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_mul_grad_bf16_1
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_P_);
+	const kg_index size_ = (size_P_ + (size_P_sums_ - 1)) / size_P_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_P_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

@@ -410,6 +410,7 @@ extern "C" __global__ void __launch_bounds__(256) kg_dd4f7221_fill_bias_bf16_wid
 struct kg_dd4f7221_fill_bias_grad_f32_1_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f32_1(
@@ -418,14 +419,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -495,6 +498,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 struct kg_dd4f7221_fill_bias_grad_f32_1_wide_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f32_1_wide(
@@ -503,14 +507,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -611,6 +617,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f32
 struct kg_dd4f7221_fill_bias_grad_f16_1_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f16_1(
@@ -619,14 +626,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -696,6 +705,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 struct kg_dd4f7221_fill_bias_grad_f16_1_wide_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_f16_1_wide(
@@ -704,14 +714,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -812,6 +824,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_fill_bias_grad_f16
 struct kg_dd4f7221_fill_bias_grad_bf16_1_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_bf16_1(
@@ -820,14 +833,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;
@@ -897,6 +912,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 struct kg_dd4f7221_fill_bias_grad_bf16_1_wide_args {
 	long long size_N_;
 	long long size_M_;
+	long long size_M_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_bf16_1_wide(
@@ -905,14 +921,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_fill_bias_grad_
 	float *__restrict__ d_b_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_M_sums_ = kg_extent(&args->size_M_sums_);
 	kg_await();
 	float d_b_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_M_);
+	const kg_index size_ = (size_M_ + (size_M_sums_ - 1)) / size_M_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_M_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_b_reduced_block_sums_[i_] = 0.0f;

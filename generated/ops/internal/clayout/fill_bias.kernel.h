@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
+	int64_t size_M_sums_;
 } kg_dd4f7221_fill_bias_grad_f32_1_args;
 
 typedef struct {
@@ -37,6 +38,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
+	int64_t size_M_sums_;
 } kg_dd4f7221_fill_bias_grad_f16_1_args;
 
 typedef struct {
@@ -47,6 +49,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_M_;
+	int64_t size_M_sums_;
 } kg_dd4f7221_fill_bias_grad_bf16_1_args;
 
 typedef struct {

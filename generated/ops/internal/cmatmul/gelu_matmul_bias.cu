@@ -3788,6 +3788,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3(
@@ -3796,14 +3797,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3873,6 +3876,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_wide(
@@ -3881,14 +3885,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4874,6 +4880,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3(
@@ -4882,14 +4889,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4959,6 +4968,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_wide(
@@ -4967,14 +4977,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -5960,6 +5972,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_gelu_matmul_bias_g
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3(
@@ -5968,14 +5981,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6045,6 +6060,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 struct kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_wide(
@@ -6053,14 +6069,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_gelu_matmul_bia
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

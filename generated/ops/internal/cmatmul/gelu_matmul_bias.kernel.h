@@ -60,6 +60,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_gelu_matmul_bias_grad_n_f32_3_args;
 
 typedef struct {
@@ -82,6 +83,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_gelu_matmul_bias_grad_n_f16_3_args;
 
 typedef struct {
@@ -104,6 +106,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_gelu_matmul_bias_grad_n_bf16_3_args;
 
 typedef struct {

@@ -4494,6 +4494,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2(
@@ -4511,6 +4512,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -4527,8 +4529,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -4787,6 +4790,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_wide(
@@ -4804,6 +4808,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -4821,8 +4826,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -5474,6 +5480,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5(
@@ -5482,14 +5489,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -5559,6 +5568,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_5_wide(
@@ -5567,14 +5577,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6055,6 +6067,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2(
@@ -6072,6 +6085,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -6086,8 +6100,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -6357,6 +6372,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_wide(
@@ -6374,6 +6390,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -6389,8 +6406,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -7103,6 +7121,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5(
@@ -7111,14 +7130,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7188,6 +7209,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_5_wide(
@@ -7196,14 +7218,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7684,6 +7708,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2(
@@ -7701,6 +7726,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -7715,8 +7741,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -7986,6 +8013,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide_args {
 	long long size_K_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_wide(
@@ -8003,6 +8031,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_K_ = kg_extent(&args->size_K_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -8018,8 +8047,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -8732,6 +8762,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_mat
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5(
@@ -8740,14 +8771,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -8817,6 +8850,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_5_wide(
@@ -8825,14 +8859,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

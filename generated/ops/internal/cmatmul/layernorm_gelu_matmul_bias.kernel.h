@@ -79,6 +79,7 @@ typedef struct {
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f32_2_args;
 
 typedef struct {
@@ -101,6 +102,7 @@ typedef struct {
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_f16_2_args;
 
 typedef struct {
@@ -123,6 +125,7 @@ typedef struct {
 typedef struct {
 	int64_t size_K_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_matmul_bias_grad_n_bf16_2_args;
 
 typedef struct {

@@ -2526,6 +2526,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f32_2_
 struct kg_dd4f7221_linear_grad_f32_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3(
@@ -2534,14 +2535,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -2611,6 +2614,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 struct kg_dd4f7221_linear_grad_f32_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32_3_wide(
@@ -2619,14 +2623,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f32
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3567,6 +3573,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_f16_2_
 struct kg_dd4f7221_linear_grad_f16_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3(
@@ -3575,14 +3582,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -3652,6 +3661,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 struct kg_dd4f7221_linear_grad_f16_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16_3_wide(
@@ -3660,14 +3670,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_f16
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4608,6 +4620,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_linear_grad_bf16_2
 struct kg_dd4f7221_linear_grad_bf16_3_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3(
@@ -4616,14 +4629,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -4693,6 +4708,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 struct kg_dd4f7221_linear_grad_bf16_3_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf16_3_wide(
@@ -4701,14 +4717,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_linear_grad_bf1
 	float *__restrict__ d_bias_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_y_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

@@ -5997,6 +5997,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f32_3(
@@ -6006,6 +6007,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
@@ -6013,8 +6015,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6087,6 +6090,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f32_3_wide(
@@ -6096,6 +6100,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
@@ -6103,8 +6108,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6785,6 +6791,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f16_3(
@@ -6794,6 +6801,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -6801,8 +6809,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6875,6 +6884,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_f16_3_wide(
@@ -6884,6 +6894,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -6891,8 +6902,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7573,6 +7585,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_bf16_3(
@@ -7582,6 +7595,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -7589,8 +7603,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7663,6 +7678,7 @@ struct kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_grad_nn_bf16_3_wide(
@@ -7672,6 +7688,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -7679,8 +7696,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gra
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

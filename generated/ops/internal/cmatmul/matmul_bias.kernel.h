@@ -85,18 +85,21 @@ typedef struct {
 	int64_t size_N_;
 	int64_t size_Z_;
 	int64_t size_M_;
+	int64_t size_Z_sums_;
 } kg_dd4f7221_matmul_bias_grad_nn_f32_3_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_Z_;
 	int64_t size_M_;
+	int64_t size_Z_sums_;
 } kg_dd4f7221_matmul_bias_grad_nn_f16_3_args;
 
 typedef struct {
 	int64_t size_N_;
 	int64_t size_Z_;
 	int64_t size_M_;
+	int64_t size_Z_sums_;
 } kg_dd4f7221_matmul_bias_grad_nn_bf16_3_args;
 
 // These kernels equal others and run their functions:

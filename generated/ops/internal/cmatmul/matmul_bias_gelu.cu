@@ -6315,6 +6315,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4(
@@ -6324,6 +6325,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
@@ -6331,8 +6333,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6405,6 +6408,7 @@ struct kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gelu_grad_nn_f32_4_wide(
@@ -6414,6 +6418,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_pre_run_[4];
@@ -6421,8 +6426,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_gel
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

@@ -6052,6 +6052,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3(
@@ -6061,6 +6062,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
@@ -6068,8 +6070,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6142,6 +6145,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f32_3_wide(
@@ -6151,6 +6155,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[4];
@@ -6158,8 +6163,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -6922,6 +6928,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3(
@@ -6931,6 +6938,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -6938,8 +6946,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7012,6 +7021,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_f16_3_wide(
@@ -7021,6 +7031,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -7028,8 +7039,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7792,6 +7804,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3(
@@ -7801,6 +7814,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -7808,8 +7822,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;
@@ -7882,6 +7897,7 @@ struct kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide_args {
 	long long size_N_;
 	long long size_Z_;
 	long long size_M_;
+	long long size_Z_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_residual_grad_nn_bf16_3_wide(
@@ -7891,6 +7907,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_Z_ = kg_extent(&args->size_Z_);
 	const kg_index size_M_ = kg_extent(&args->size_M_);
+	const kg_index size_Z_sums_ = kg_extent(&args->size_Z_sums_);
 	kg_await();
 	float d_bias_reduced_block_sums_[8];
 	float d_c_run_[8];
@@ -7898,8 +7915,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_matmul_bias_res
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
 	const kg_index rows_ = size_Z_ * size_M_;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, rows_);
+	const kg_index size_ = (rows_ + (size_Z_sums_ - 1)) / size_Z_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, rows_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_bias_reduced_block_sums_[i_] = 0.0f;

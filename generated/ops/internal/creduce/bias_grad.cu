@@ -158,6 +158,7 @@ __device__ __forceinline__ void kg_store_f32x8(float *to, const float *from) {
 struct kg_dd4f7221_bias_grad_f32_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1(
@@ -166,14 +167,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -243,6 +246,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 struct kg_dd4f7221_bias_grad_f32_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1_wide(
@@ -251,14 +255,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f32_1
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[4];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -359,6 +365,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f32_2(
 struct kg_dd4f7221_bias_grad_f16_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1(
@@ -367,14 +374,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -444,6 +453,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 struct kg_dd4f7221_bias_grad_f16_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1_wide(
@@ -452,14 +462,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_f16_1
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -560,6 +572,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_bias_grad_f16_2(
 struct kg_dd4f7221_bias_grad_bf16_1_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1(
@@ -568,14 +581,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;
@@ -645,6 +660,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 struct kg_dd4f7221_bias_grad_bf16_1_wide_args {
 	long long size_N_;
 	long long size_R_;
+	long long size_R_sums_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_1_wide(
@@ -653,14 +669,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_bias_grad_bf16_
 	float *__restrict__ db_reduced_block_ = (float *)kg_result(buf + 1);
 	const kg_index size_N_ = kg_extent(&args->size_N_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_sums_ = kg_extent(&args->size_R_sums_);
 	kg_await();
 	float db_reduced_block_sums_[8];
 	float dy_run_[8];
 	const kg_index thread_ = kg_index(threadIdx.x);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 32;
-	const kg_index to_ = min(from_ + 32, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_sums_ - 1)) / size_R_sums_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		db_reduced_block_sums_[i_] = 0.0f;

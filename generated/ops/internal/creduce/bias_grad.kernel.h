@@ -13,6 +13,7 @@ const uint64_t kg_dd4f7221_bias_grad_hash = 0xbac4573a937921b2ULL;
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_bias_grad_f32_1_args;
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_bias_grad_f16_1_args;
 
 typedef struct {
@@ -33,6 +35,7 @@ typedef struct {
 typedef struct {
 	int64_t size_N_;
 	int64_t size_R_;
+	int64_t size_R_sums_;
 } kg_dd4f7221_bias_grad_bf16_1_args;
 
 typedef struct {

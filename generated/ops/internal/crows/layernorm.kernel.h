@@ -34,6 +34,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_grad_f32_1_args;
 
 typedef struct {
@@ -44,6 +45,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_grad_f16_1_args;
 
 typedef struct {
@@ -54,6 +56,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_grad_bf16_1_args;
 
 typedef struct {

@@ -1443,6 +1443,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_layernorm_gelu_bf1
 struct kg_dd4f7221_layernorm_gelu_grad_f32_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_f32_1(
@@ -1460,6 +1461,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1476,8 +1478,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1736,6 +1739,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_grad_f32_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_f32_1_wide(
@@ -1753,6 +1757,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -1770,8 +1775,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2012,6 +2018,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 struct kg_dd4f7221_layernorm_gelu_grad_f16_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_f16_1(
@@ -2029,6 +2036,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -2043,8 +2051,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2314,6 +2323,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_grad_f16_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_f16_1_wide(
@@ -2331,6 +2341,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -2346,8 +2357,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2596,6 +2608,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_layernorm_gelu_gra
 struct kg_dd4f7221_layernorm_gelu_grad_bf16_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_bf16_1(
@@ -2613,6 +2626,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -2627,8 +2641,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2898,6 +2913,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 struct kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_grad_bf16_1_wide(
@@ -2915,6 +2931,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	__shared__ float d_rest_part_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_beta_reduced_block_sums_[8];
@@ -2930,8 +2947,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_layernorm_gelu_
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;

@@ -31,16 +31,19 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_grad_f32_1_args;
 
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_grad_f16_1_args;
 
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_layernorm_gelu_grad_bf16_1_args;
 
 // These kernels equal others and run their functions:

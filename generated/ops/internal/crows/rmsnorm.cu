@@ -968,6 +968,7 @@ extern "C" __global__ void __launch_bounds__(128) kg_dd4f7221_rmsnorm_bf16_wide(
 struct kg_dd4f7221_rmsnorm_grad_f32_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f32_1(
@@ -981,6 +982,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -993,8 +995,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1186,6 +1189,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 struct kg_dd4f7221_rmsnorm_grad_f32_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f32_1_wide(
@@ -1199,6 +1203,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float gamma_row_[8];
@@ -1212,8 +1217,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f3
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1392,6 +1398,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f32_2
 struct kg_dd4f7221_rmsnorm_grad_f16_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f16_1(
@@ -1405,6 +1412,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1416,8 +1424,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1612,6 +1621,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 struct kg_dd4f7221_rmsnorm_grad_f16_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f16_1_wide(
@@ -1625,6 +1635,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1637,8 +1648,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_f1
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -1824,6 +1836,7 @@ extern "C" __global__ void __launch_bounds__(512) kg_dd4f7221_rmsnorm_grad_f16_2
 struct kg_dd4f7221_rmsnorm_grad_bf16_1_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf16_1(
@@ -1837,6 +1850,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -1848,8 +1862,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;
@@ -2044,6 +2059,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 struct kg_dd4f7221_rmsnorm_grad_bf16_1_wide_args {
 	long long size_D_;
 	long long size_R_;
+	long long size_R_blocks_;
 };
 
 extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf16_1_wide(
@@ -2057,6 +2073,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	__shared__ float d_rstd_parts_[32];
 	const kg_index size_D_ = kg_extent(&args->size_D_);
 	const kg_index size_R_ = kg_extent(&args->size_R_);
+	const kg_index size_R_blocks_ = kg_extent(&args->size_R_blocks_);
 	kg_await();
 	float d_gamma_reduced_block_sums_[8];
 	float d_y_row_[8];
@@ -2069,8 +2086,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) kg_dd4f7221_rmsnorm_grad_bf
 	const kg_index simd_ = kg_index(threadIdx.x >> 5);
 	const kg_index threads_ = kg_index(blockDim.x);
 	const kg_index slab_ = threads_ * 8;
-	const kg_index from_ = kg_index(blockIdx.x) * 16;
-	const kg_index to_ = min(from_ + 16, size_R_);
+	const kg_index size_ = (size_R_ + (size_R_blocks_ - 1)) / size_R_blocks_;
+	const kg_index from_ = kg_index(blockIdx.x) * size_;
+	const kg_index to_ = min(from_ + size_, size_R_);
 	#pragma unroll
 	for (kg_index i_ = 0; i_ < 8; ++i_) {
 		d_gamma_reduced_block_sums_[i_] = 0.0f;

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_f32_1_args;
 
 typedef struct {
@@ -38,6 +39,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_f16_1_args;
 
 typedef struct {
@@ -48,6 +50,7 @@ typedef struct {
 typedef struct {
 	int64_t size_D_;
 	int64_t size_R_;
+	int64_t size_R_blocks_;
 } kg_dd4f7221_rmsnorm_grad_bf16_1_args;
 
 typedef struct {

@@ -1,0 +1,39 @@
+package runtime
+
+// residentThreads is how many threads of kernels that sum up columns a processor of a GPU
+// has at a time: two groups of the largest size.
+const residentThreads = 1024
+
+// leastRows is how many rows a block has, at least, if there are so many: the sums of its
+// columns go through memory, too, and another kernel adds them up.
+const leastRows = 4
+
+// fillGPU gives a step as many blocks of rows as fill the GPU once. More would be done one
+// after another and leave more sums, fewer would leave processors idle: on an H200 the
+// backward of a layer normalisation takes a tenth less than in blocks of 16 rows where
+// there are 16384 of 4096, and half as long where there are few.
+func (p *planner) fillGPU(s *step, v *Variant) {
+	if p.r.d.gpu == nil {
+		return
+	}
+	for i := range v.Kernel {
+		g := &v.Kernel[i].GPU
+		if len(g.Grid) == 0 || len(g.Grid[0].Axes) != 1 {
+			continue
+		}
+		a := g.Grid[0].Axes[0]
+		axis := &s.op.Axes[a]
+		if !axis.Blocks {
+			continue
+		}
+		if rows, ok := p.extent(s, axis.ChunkOf); ok {
+			p.sizes[s.size+int32(a)] = p.r.d.gpu.rowBlocks(rows, int64(p.threads(s, g)))
+		}
+	}
+}
+
+// rowBlocks returns how many blocks of rows fill the GPU with groups of so many threads.
+func (g *gpu) rowBlocks(rows, threads int64) int64 {
+	most := max(g.cores*residentThreads/threads, 1)
+	return ceilDiv(rows, max(ceilDiv(rows, most), leastRows))
+}
