@@ -10,8 +10,8 @@ const leastRows = 4
 
 // fillGPU gives a step as many blocks of rows as fill the GPU once. More would be done one
 // after another and leave more sums, fewer would leave processors idle: on an H200 the
-// backward of a layer normalisation takes a tenth less than in blocks of 16 rows where
-// there are 16384 of 4096, and half as long where there are few.
+// backward of a layer normalisation of 16384 rows of 4096 takes a tenth less in float32,
+// and an eighth in Float16, than in blocks of 16 rows, and that of 1024 a third and a fifth.
 func (p *planner) fillGPU(s *step, v *Variant) {
 	if p.r.d.gpu == nil {
 		return
