@@ -4,9 +4,13 @@ package runtime
 // has at a time: two groups of the largest size.
 const residentThreads = 1024
 
-// leastRows is how many rows a block has, at least, if there are so many: the sums of its
-// columns go through memory, too, and another kernel adds them up.
-const leastRows = 4
+// A block has leastRows, if there are so many, since the sums of its columns go through
+// memory, too, and another kernel adds them up; and mostRows, since the rounding error of
+// its sums grows with it.
+const (
+	leastRows = 4
+	mostRows  = 256
+)
 
 // fillGPU gives a step as many blocks of rows as fill the GPU once. More would be done one
 // after another and leave more sums, fewer would leave processors idle: on an H200 the
@@ -35,5 +39,5 @@ func (p *planner) fillGPU(s *step, v *Variant) {
 // rowBlocks returns how many blocks of rows fill the GPU with groups of so many threads.
 func (g *gpu) rowBlocks(rows, threads int64) int64 {
 	most := max(g.cores*residentThreads/threads, 1)
-	return ceilDiv(rows, max(ceilDiv(rows, most), leastRows))
+	return ceilDiv(rows, min(max(ceilDiv(rows, most), leastRows), mostRows))
 }

@@ -182,6 +182,7 @@ func TestCUDABlocks(t *testing.T) {
 		{1024, 1024, 256}, // of four rows
 		{3, 40, 1},
 		{1 << 16, 8, 4096},
+		{1 << 21, 1, 8192}, // of 256 rows
 	} {
 		b := d.Batch("blocks")
 		b.Keep(callTwice(b, op, from(t, d, make([]float32, want.rows*want.columns), want.rows, want.columns)))
