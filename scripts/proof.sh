@@ -23,8 +23,8 @@ run() {
 kernels() {
 	run go run ./cmd/kgen check
 	run go run ./cmd/kgen sim --check
-	run go test -tags proof -timeout 2h ./gen/emit/msl ./tests/cuda ./tests/parity ./tests/metalsim
-	run env GOEXPERIMENT=cgocheck2 go test -run 'TestC034|TestC018' ./tests/parity
+	run go test -count=1 -tags proof -timeout 2h ./gen/emit/msl ./tests/cuda ./tests/parity ./tests/metalsim
+	run env GOEXPERIMENT=cgocheck2 go test -count=1 -run 'TestC034|TestC018' ./tests/parity
 }
 
 fuzz() {
