@@ -38,7 +38,7 @@ func TestBytesMoved(t *testing.T) {
 					switch plan := op.Bound.Plans[v]; {
 					case mapsOrRows(plan):
 					case sumsColumns(plan) && p.Outs[0].Type == expr.F32:
-						extents = [][]int{{256, 1024}, {224, 333}}
+						extents = [][]int{{256, 1024}, {200, 333}}
 					default:
 						continue
 					}
